@@ -74,6 +74,26 @@ TEST_F(CompositeProtectionTest, ProtectsCompositesThatLackTheFinalizerOnce) {
   EXPECT_EQ(run(), Texts{"lab/root"});
 }
 
+TEST_F(CompositeProtectionTest, ANamesakeIsProtectedAnew) {
+  tell(Type::Added, composite_kind_, "root", "", "");
+  EXPECT_EQ(run(), Texts{"lab/root"});
+  tell(client::Called{sent_.requests.back().second, api::Answer{}});
+  tell(Type::Deleted, composite_kind_, "root", "", "");
+  EXPECT_EQ(run(), Texts{});
+  tell(Type::Added, composite_kind_, "root", "", "");
+  EXPECT_EQ(run(), Texts{"lab/root"}) << "another one, after it was seen to go";
+}
+
+TEST_F(CompositeProtectionTest, ProtectsAgainWhoLostItsFinalizer) {
+  tell(Type::Added, composite_kind_, "root", "", "");
+  EXPECT_EQ(run(), Texts{"lab/root"});
+  tell(client::Called{sent_.requests.back().second, api::Answer{}});
+  composite("root", "");
+  EXPECT_EQ(run(), Texts{});
+  tell(Type::Modified, composite_kind_, "root", "", "");
+  EXPECT_EQ(run(), Texts{"lab/root"});
+}
+
 TEST_F(CompositeProtectionTest, DoesNotHoldACompositeThatIsLeavingWithoutIt) {
   tell(Type::Added, composite_kind_, "root", "",
        R"(,"deletionTimestamp":"2026-08-20T10:00:00Z","finalizers":["example.com/other"])");

@@ -148,6 +148,89 @@ TEST_F(GroupMinimumTest, SucceededPodsCountAlsoWhenTheyGo) {
   EXPECT_EQ(run_later().size(), 2u);  // who is deleted is no member any more
 }
 
+TEST_F(GroupMinimumTest, MembersThatHaveSucceededCountForTheMinimum) {
+  group("g", 2, "True");
+  pod("a", "g", "Succeeded");
+  pod("b", "g", "Running");
+  tell(client::Synced{});
+  EXPECT_EQ(run(), Texts{});
+  EXPECT_EQ(run_later(), Texts{});
+  pod("b", "g", "Succeeded", R"(,"deletionTimestamp":"2026-08-20T10:00:00Z")");
+  EXPECT_EQ(run(), Texts{});
+  EXPECT_EQ(run_later(), Texts{});
+}
+
+TEST_F(GroupMinimumTest, PodsThatFailedGoOrHaveNoNodeDoNotCount) {
+  group("g", 1, "True");
+  pod("failed", "g", "Failed");
+  pod("goes", "g", "Running", R"(,"deletionTimestamp":"2026-08-20T10:00:00Z")");
+  pod("elsewhere", "other", "Running");
+  tell(client::Event{Type::Added,
+                     object(api::kinds::pod(), R"({"metadata":{"name":"waits","namespace":"lab"},)"
+                                               R"("spec":{"schedulingGroup":{"podGroupName":"g"}},)"
+                                               R"("status":{"phase":"Pending"}})")});
+  tell(client::Synced{});
+  EXPECT_EQ(run(), Texts{});
+  EXPECT_EQ(run_later().back(), "BelowMinimum 0 of at least 1 pod runs or has succeeded");
+}
+
+TEST_F(GroupMinimumTest, IsPatientExactlyAsLongAsItSays) {
+  group("g", 1, "True");
+  tell(client::Synced{});
+  EXPECT_EQ(run(), Texts{});
+  now_ += GroupMinimum::kPatience - std::chrono::milliseconds{1};
+  EXPECT_EQ(run(), Texts{});
+  now_ += std::chrono::milliseconds{1};
+  EXPECT_EQ(run().size(), 2U);
+}
+
+TEST_F(GroupMinimumTest, APodThatMovesToAnotherGroupCountsThere) {
+  group("from", 1, "True");
+  group("to", 1);
+  pod("a", "from", "Running");
+  tell(client::Synced{});
+  EXPECT_EQ(run(), Texts{}) << "what was never whole has a moment, too";
+  pod("a", "to", "Running");
+  EXPECT_EQ(run(), Texts{"to True at least 1 pod runs or has succeeded"});
+  group("to", 1, "True");
+  EXPECT_EQ(
+      run_later(),
+      (Texts{"from False 0 of at least 1 pod runs or has succeeded, as it fell below its minimum",
+             "BelowMinimum 0 of at least 1 pod runs or has succeeded"}));
+}
+
+TEST_F(GroupMinimumTest, GroupsWithoutAMinimumSayNothing) {
+  tell(client::Event{Type::Added,
+                     object(api::kinds::pod_group(),
+                            fmt::format(R"({{"metadata":{{"name":"g","namespace":"lab"}},"spec":)"
+                                        R"({{"schedulingPolicy":{{"basic":{{}}}}}},)"
+                                        R"("status":{{"conditions":[{}]}}}})",
+                                        conditions("PodGroup", "")))});
+  pod("a", "g", "Running");
+  tell(client::Synced{});
+  EXPECT_EQ(run(), Texts{});
+  EXPECT_EQ(run_later(), Texts{});
+}
+
+TEST_F(GroupMinimumTest, AGroupIsNoCompositeOfItsName) {
+  composite("x", 1, "True");
+  group("x", 1, "True", "x");
+  pod("a", "x", "Running");
+  tell(client::Synced{});
+  EXPECT_EQ(run(), Texts{});
+  EXPECT_EQ(run_later(), Texts{});
+  pod("a", "x", "Failed");
+  EXPECT_EQ(run(), Texts{});
+  Texts said = run_later();
+  std::ranges::sort(said);
+  EXPECT_EQ(
+      said,
+      (Texts{"BelowMinimum 0 of at least 1 child group has what it needs",
+             "BelowMinimum 0 of at least 1 pod runs or has succeeded",
+             "x False 0 of at least 1 child group has what it needs, as it fell below its minimum",
+             "x False 0 of at least 1 pod runs or has succeeded, as it fell below its minimum"}));
+}
+
 TEST_F(GroupMinimumTest, ChildrenCountWhenTheirMinimumIsMet) {
   composite("all", 2, "True");
   group("x", 1, "True", "all");

@@ -112,6 +112,34 @@ TEST_F(PodGarbageTest, ANodeThatComesBackKeepsItsPods) {
   EXPECT_EQ(asked(), kMarked);
 }
 
+// Nobody is left to wait for, so the next one does not pay for the time before.
+TEST_F(PodGarbageTest, AfterTheLastPodOfAMissingNodeTheTimeBeginsAgain) {
+  sync();
+  pod(Type::Added, "nowhere");
+  EXPECT_EQ(asked(), Texts{});
+  now_ += seconds(30);
+  pod(Type::Deleted, "nowhere");
+  pod(Type::Added, "nowhere");
+  EXPECT_EQ(asked(), Texts{});
+  now_ += seconds(39);
+  EXPECT_EQ(asked(), Texts{});
+  now_ += seconds(1);
+  EXPECT_EQ(asked(), kMarked);
+}
+
+TEST_F(PodGarbageTest, ANodeOutOfServiceKeepsWhatIsNotBeingDeleted) {
+  constexpr std::string_view kTaint =
+      R"({"taints":[{"key":"node.kubernetes.io/out-of-service","effect":"NoExecute"}]})";
+  constexpr std::string_view kEnding = R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")";
+  sync();
+  node(Type::Added, "n1", kTaint, "False");
+  pod(Type::Added, "n1");
+  now_ += seconds(100);
+  EXPECT_EQ(asked(), Texts{});
+  pod(Type::Modified, "n1", "Running", kEnding);
+  EXPECT_EQ(asked(), Texts{"mark"}) << "also when it is the pod that changes";
+}
+
 TEST_F(PodGarbageTest, ANodeNobodyEverSawIsMissingToo) {
   pod(Type::Added, "nowhere", "Succeeded");
   sync();
@@ -167,21 +195,23 @@ TEST_F(PodGarbageTest, TriesAgainLater) {
   EXPECT_EQ(asked(), kMarked);
 }
 
+client::Event finished_pod(Type type, std::string_view name, int second, std::string_view status,
+                           std::string_view metadata = "") {
+  return {.type = type,
+          .object =
+              object(api::kinds::pod(),
+                     fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"{0}",)"
+                                 R"("creationTimestamp":"2026-01-01T00:00:0{1}Z"{3}}},"spec":{{}},)"
+                                 R"("status":{2}}})",
+                                 name, second, status, metadata))};
+}
+
 // A controller that keeps two finished pods; what it deletes, in order.
 TEST(FinishedPods, BeyondANumberTheOldestGo) {
   Sent sent;
   PodGarbage garbage(sent.context(), 2);
   const auto show = [&](Type type, std::string_view name, int second, std::string_view status) {
-    garbage.apply(
-        client::Event{
-            .type = type,
-            .object =
-                object(api::kinds::pod(),
-                       fmt::format(R"({{"metadata":{{"name":"{0}","namespace":"ns","uid":"{0}",)"
-                                   R"("creationTimestamp":"2026-01-01T00:00:0{1}Z"}},"spec":{{}},)"
-                                   R"("status":{2}}})",
-                                   name, second, status))},
-        Time{});
+    garbage.apply(finished_pod(type, name, second, status), Time{});
   };
   const std::string_view done = R"({"phase":"Succeeded"})";
   show(Type::Added, "a", 3, done);
@@ -202,6 +232,31 @@ TEST(FinishedPods, BeyondANumberTheOldestGo) {
   show(Type::Added, "e", 5, done);
   garbage.run_once(Time{}, 10);
   EXPECT_EQ(sent.requests.size(), 2U) << "one that went made room";
+}
+
+// A label that says so makes no pod an evicted one.
+TEST(FinishedPods, OnlyEvictedOnesGoBeforeTheOldest) {
+  Sent sent;
+  PodGarbage garbage(sent.context(), 1);
+  const std::string_view done = R"({"phase":"Succeeded"})";
+  garbage.apply(finished_pod(Type::Added, "new", 2, done, R"(,"labels":{"a":"Evicted"})"), Time{});
+  garbage.apply(finished_pod(Type::Added, "old", 1, done), Time{});
+  garbage.apply(client::Synced{}, Time{});
+  garbage.run_once(Time{}, 10);
+  ASSERT_EQ(sent.requests.size(), 1U);
+  EXPECT_EQ(sent.requests[0].first.name, "old");
+}
+
+TEST(FinishedPods, ThoseThatGoAnywayAreNotAskedToGo) {
+  Sent sent;
+  PodGarbage garbage(sent.context(), 0);
+  const std::string_view done = R"({"phase":"Succeeded"})";
+  garbage.apply(
+      finished_pod(Type::Added, "a", 1, done, R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"),
+      Time{});
+  garbage.apply(client::Synced{}, Time{});
+  garbage.run_once(Time{}, 10);
+  EXPECT_TRUE(sent.requests.empty());
 }
 
 TEST(UnboundPods, ThatAreBeingDeletedAreEnded) {

@@ -102,6 +102,37 @@ TEST_F(RoleAggregationTest, PutsBackWhatSomebodyWrote) {
   EXPECT_EQ(written(), Texts{"get "});
 }
 
+TEST_F(RoleAggregationTest, ARoleThatNoLongerAggregatesIsLeftAsItIs) {
+  aggregation_.apply(client::Synced{}, now_);
+  whole(Type::Added, R"([{"verbs":["get"]}])");
+  part(Type::Added, "a", "get", "all");
+  EXPECT_EQ(written(), Texts{});
+  tell(Type::Modified, R"({"metadata":{"name":"all"},"rules":[{"verbs":["delete"]}]})");
+  part(Type::Modified, "a", "watch", "all");
+  EXPECT_EQ(written(), Texts{});
+}
+
+TEST_F(RoleAggregationTest, ARoleThatIsGoneIsNotMadeAgain) {
+  aggregation_.apply(client::Synced{}, now_);
+  whole(Type::Added, R"([{"verbs":["get"]}])");
+  part(Type::Added, "a", "get", "all");
+  EXPECT_EQ(written(), Texts{});
+  whole(Type::Deleted, R"([{"verbs":["get"]}])");
+  part(Type::Modified, "a", "watch", "all");
+  EXPECT_EQ(written(), Texts{});
+}
+
+TEST_F(RoleAggregationTest, NewSelectorsHoldFromThenOn) {
+  aggregation_.apply(client::Synced{}, now_);
+  part(Type::Added, "a", "get", "all");
+  part(Type::Added, "b", "list", "none");
+  whole(Type::Added, R"([{"verbs":["get"]}])");
+  EXPECT_EQ(written(), Texts{});
+  tell(Type::Modified, R"({"metadata":{"name":"all"},"aggregationRule":{"clusterRoleSelectors":[)"
+                       R"({"matchLabels":{"to":"none"}}]},"rules":[{"verbs":["get"]}]})");
+  EXPECT_EQ(written(), Texts{"list "});
+}
+
 TEST_F(RoleAggregationTest, TriesAgainLater) {
   aggregation_.apply(client::Synced{}, now_);
   part(Type::Added, "a", "get", "all");

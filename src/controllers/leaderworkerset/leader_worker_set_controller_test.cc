@@ -1,74 +1,19 @@
 #include "controllers/leaderworkerset/leader_worker_set_controller.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "api/reading.h"
-#include "api/views/controller_revision_view.h"
 #include "base/live_bytes_testing.h"
-#include "controllers/common/controller_testing.h"
-#include "controllers/leaderworkerset/lws_objects.h"
+#include "controllers/leaderworkerset/leader_worker_set_testing.h"
 
 namespace muster::controllers {
 namespace {
-
-// A set "llm" whose template is large.
-class LeaderWorkerSetControllerTest : public ControllerTest {
- protected:
-  client::Component& controller() override { return controller_; }
-
-  void start(int replicas, int size, std::string_view more = "", std::size_t bytes = 64UL << 10U) {
-    show(object(leader_worker_set_kind(),
-                fmt::format(R"({{"metadata":{{"name":"llm","namespace":"ns","uid":"us",
-        "generation":1}},"spec":{{"replicas":{},"leaderWorkerTemplate":{{"size":{},
-        "workerTemplate":{{"spec":{{"nodeName":"{}"}}}}}}{}}}}})",
-                            replicas, size, std::string(bytes, 'x'), more)));
-    sync();
-  }
-  // Shows each object that was asked for, as it would be once its own controller has seen it; then
-  // what is asked for next.
-  Texts step() {
-    return step_but([](const api::Request&) { return false; });
-  }
-  // The same, but for what `exists` says that it has shown something else of that name.
-  Texts step_but(const std::function<bool(const api::Request&)>& exists) {
-    for (; answered_ < calls_.size(); ++answered_) {
-      const api::Request request = sent_[calls_[answered_]].first;
-      if (exists(request)) {
-        refuse(answered_, Reason::AlreadyExists);
-        continue;
-      }
-      if (request.verb != api::Verb::Create) {
-        refuse(answered_, Reason::NotFound);  // of a status: nobody reads it here
-        continue;
-      }
-      api::Json document = request.body;
-      api::JsonObject& metadata = api::ensure_object(document.as_object(), "metadata");
-      metadata["uid"] = fmt::format("u{}", answered_);
-      metadata["generation"] = 1;
-      const api::Kind& kind = *request.kind;
-      const api::ObjectPtr made = object(kind, api::to_text(document));
-      answer(answered_, made);
-      show(made, Type::Added);
-      if (&kind != &apps_kind("StatefulSet")) continue;
-      document.as_object()["status"] =
-          parsed(R"({"observedGeneration":1,"currentRevision":"r","updateRevision":"r"})");
-      show(object(kind, api::to_text(document)));
-    }
-    now_ += std::chrono::seconds{1};
-    return asked();
-  }
-
-  std::size_t answered_ = 0;
-  LeaderWorkerSetController controller_{api::Gates(), context()};
-};
 
 std::ptrdiff_t count_of(const Texts& calls, std::string_view call) {
   return std::ranges::count(calls, call);

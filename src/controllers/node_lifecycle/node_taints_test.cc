@@ -77,6 +77,38 @@ TEST(NodeTaints, AreExchangedWhenTheReasonChanges) {
   EXPECT_EQ(taints(node(kFailed, kBoth), Driving::Stop), "not-ready:NoSchedule");
 }
 
+TEST(NodeTaints, ANodeThatIsHeardOfAgainLosesThem) {
+  constexpr std::string_view kBoth =
+      R"("taints":[{"key":"node.kubernetes.io/unreachable","effect":"NoSchedule"},
+                   {"key":"node.kubernetes.io/unreachable","effect":"NoExecute"}])";
+  EXPECT_TRUE(drives_pods_away(*node(kSilent, kBoth)));
+  EXPECT_EQ(taints(node(kSilent, kBoth)), "same");
+  EXPECT_EQ(taints(node(kReady, kBoth)), "");
+  EXPECT_EQ(taints(node(kFailed, kBoth)), "not-ready:NoSchedule not-ready:NoExecute");
+  EXPECT_EQ(taints(node(kSilent, kBoth), Driving::Stop), "unreachable:NoSchedule");
+}
+
+// What a taint drives away by another effect, or under another name, is not its business.
+TEST(NodeTaints, OnlyItsOwnDrivePodsAway) {
+  EXPECT_FALSE(drives_pods_away(*node(
+      kFailed, R"("taints":[{"key":"node.kubernetes.io/not-ready","effect":"NoSchedule"}])")));
+  EXPECT_FALSE(
+      drives_pods_away(*node(kFailed, R"("taints":[{"key":"gpu","effect":"NoExecute"}])")));
+  EXPECT_EQ(taints(node(kReady, R"("taints":[
+      {"key":"node.kubernetes.io/memory-pressure","effect":"NoExecute"}])")),
+            "same");
+}
+
+TEST(NodeTaints, GoWithTheConditionAndTheCordonThatBroughtThem) {
+  for (const std::string_view key :
+       {"memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable", "unschedulable"})
+    EXPECT_EQ(taints(node(kReady, fmt::format(R"("taints":[{{"key":"node.kubernetes.io/{}",)"
+                                              R"("effect":"NoSchedule"}}])",
+                                              key))),
+              "")
+        << key;
+}
+
 TEST(NodeTaints, SayWhenTheyCame) {
   const auto request = correct_taints(*node(kFailed), Driving::Keep, kNow);
   ASSERT_TRUE(request);
