@@ -20,7 +20,8 @@ ClusterMap base() {
   return map;
 }
 
-Usage usage(std::int64_t total, std::vector<std::pair<std::size_t, std::int64_t>> by_tenant = {}) {
+Usage usage(std::int64_t total,
+            const std::vector<std::pair<std::size_t, std::int64_t>>& by_tenant = {}) {
   Usage made;
   made.total = total;
   for (const auto& [tenant, amount] : by_tenant) made.add(tenant, amount);

@@ -170,7 +170,7 @@ TEST(Rbac, SubjectsBelongToTheirGroups) {
            "subjects[1].name: Required value",
            "subjects[1].apiGroup: Unsupported value: \"y\"" + wanted,
            "subjects[2].name: Invalid value: \"A\": " + kBadSubdomain,
-           "subjects[2].apiGroup: Unsupported value: \"x\": supported values: \"\"",
+           R"(subjects[2].apiGroup: Unsupported value: "x": supported values: "")",
            "subjects[3].name: Required value"}});
   expect({kRbac,
           "ClusterRoleBinding",
@@ -225,8 +225,7 @@ TEST(Devices, RequestsAreCountedAndFixed) {
        {"spec.devices.requests[0].name: Required value",
         "spec.devices.requests[0].exactly.deviceClassName: Required value",
         "spec.devices.requests[1].name: Invalid value: \"A\": " + kBadLabel,
-        "spec.devices.requests[1]: Required value: exactly one of `exactly` or "
-        "`firstAvailable` is required",
+        R"(spec.devices.requests[1]: Required value: exactly one of `exactly` or `firstAvailable` is required)",
         "spec.devices.requests[2].name: Invalid value: \"A\": " + kBadLabel,
         "spec.devices.requests[2].name: Duplicate value: \"A\""}});
   expect({kGroup, "ResourceClaim", claim(1), {}, claim(1)});

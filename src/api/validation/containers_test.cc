@@ -250,9 +250,7 @@ TEST(Resources, ClaimsAreThoseOfThePod) {
                            {"resourceClaimName":""}])"))),
       (Sentences{
           "spec.resourceClaims[0].name: Invalid value: \"A\": " + kBadLabel,
-          "spec.resourceClaims[0]: Invalid value: {\"name\":\"A\",\"resourceClaimName\":"
-          "\"x\",\"resourceClaimTemplateName\":\"Y\"}: at most one of "
-          "`resourceClaimName` or `resourceClaimTemplateName` may be specified",
+          R"(spec.resourceClaims[0]: Invalid value: {"name":"A","resourceClaimName":"x","resourceClaimTemplateName":"Y"}: at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified)",
           "spec.resourceClaims[0].resourceClaimTemplateName: Invalid value: \"Y\": " +
               kBadSubdomain,
           "spec.resourceClaims[1].name: Required value",
@@ -267,10 +265,8 @@ TEST(Resources, OfAWholePodAreAmountsOnly) {
               "overhead":{"cpu":"-1","gpu":"1"})"))),
       (Sentences{
           "spec.resources.claims: Forbidden: claims cannot be set for Resources at pod-level",
-          "spec.resources.limits[example.com/x]: Unsupported value: \"example.com/x\": "
-          "supported values: \"cpu\", \"hugepages-\", \"memory\"",
-          "spec.overhead.limits[cpu]: Invalid value: \"-1\": must be greater than or equal "
-          "to 0",
+          R"(spec.resources.limits[example.com/x]: Unsupported value: "example.com/x": supported values: "cpu", "hugepages-", "memory")",
+          R"(spec.overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0)",
           "spec.overhead.limits[gpu]: Invalid value: \"gpu\": must be a standard resource "
           "type or fully qualified",
           "spec.overhead.limits[gpu]: Invalid value: \"gpu\": must be a standard resource "

@@ -135,8 +135,7 @@ TEST(Affinity, TermsOfPodsAreWellFormed) {
           "matchLabelKeys[2]: Invalid value: \"-\": " + kBadNamePart,
           "mismatchLabelKeys[1]: Invalid value: \"c/\": name part must be non-empty",
           "mismatchLabelKeys[1]: Invalid value: \"c/\": " + kBadNamePart,
-          "matchLabelKeys[1]: Invalid value: \"b\": exists in both matchLabelKeys and "
-          "mismatchLabelKeys"}));
+          R"(matchLabelKeys[1]: Invalid value: "b": exists in both matchLabelKeys and mismatchLabelKeys)"}));
   EXPECT_EQ(errors_of(R"({"topologyKey":"k","mismatchLabelKeys":["b"]})"),
             Sentences{"mismatchLabelKeys: Forbidden: must not be specified when labelSelector is "
                       "not set"});

@@ -58,8 +58,7 @@ TEST(CsiNode, DriversAreNamedOnce) {
        "CSINode",
        node(
            R"({"name":"d","nodeID":"n","allocatable":{"count":-1},"topologyKeys":["a","a","-",""]})"),
-       {"spec.drivers[0].allocatable.count: Invalid value: -1: must be greater than or equal to "
-        "0",
+       {R"(spec.drivers[0].allocatable.count: Invalid value: -1: must be greater than or equal to 0)",
         "spec.drivers[0]: Duplicate value: \"a\"",
         "spec.drivers[0]: Invalid value: \"-\": " + kBadNamePart, "spec.drivers[0]: Required value",
         "spec.drivers[0]: Invalid value: \"\": name part must be non-empty",

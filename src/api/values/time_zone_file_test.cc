@@ -23,7 +23,7 @@ std::string big_endian(std::int64_t value, int bytes) {
 struct File {
   std::vector<std::int64_t> offsets = {0};                 // of each type
   std::vector<std::pair<std::int64_t, int>> changes = {};  // when, to which type
-  std::string rule = "";
+  std::string rule = {};
   // Of what readers skip, in the new block; the old one has more of all.
   std::int64_t letters = 4, leaps = 2, standard_flags = 1, utc_flags = 1;
 

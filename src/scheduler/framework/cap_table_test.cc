@@ -94,7 +94,7 @@ class CapTableTest : public ::testing::Test {
     keys.rebuild();
     table_.build(filters_, keys, none);
   }
-  std::int64_t in(std::vector<std::uint32_t> zones) {
+  std::int64_t in(const std::vector<std::uint32_t>& zones) {
     std::vector<CellId> cells;
     for (const std::uint32_t zone : zones) cells.push_back(CellId{zone});
     return table_.sum_over(zones_, cells);

@@ -89,7 +89,7 @@ class PlacementColumns : public ::testing::Test {
     return node;
   }
   PlacementColumn column(std::vector<std::string> names,
-                         std::map<std::string, PlacementColumn::List> lists) const {
+                         const std::map<std::string, PlacementColumn::List>& lists) const {
     PlacementColumn column(std::move(names), cluster_.rows());
     for (auto& [name, list] : lists) column.put(node(name), list);
     return column;

@@ -25,7 +25,7 @@ class UnitTableTest : public ::testing::Test {
     for (const char* name : {"n1", "n2"}) model_.put(NodeSample{.name = name}.make());
   }
   struct Runs {
-    std::string group = "";
+    std::string group = {};
     int hour = -1;  // of the day it started; below 0: it has not
     bool terminating = false;
     std::string name_space = "default";
