@@ -275,7 +275,7 @@ TEST(Profile, PlacementsAreGeneratedOnceAPluginDoesMoreThanNameALabel) {
 
 TEST(Profile, CopiesHaveOneIdentityAndOthersAnother) {
   const Profile profile;
-  const Profile copy = profile;
+  const Profile copy = profile;  // NOLINT(performance-unnecessary-copy-initialization)
   EXPECT_EQ(copy.identity(), profile.identity());
   EXPECT_NE(Profile().identity(), profile.identity());
 }

@@ -45,6 +45,16 @@ TEST_F(TopologyTest, DomainsComeByNameWhateverTheOrderOfNodes) {
   EXPECT_EQ(racks[1].name, "r2");
 }
 
+TEST_F(TopologyTest, DomainsComeByNameWhateverValueWasSeenFirst) {
+  node("n1", {{"rack", "r3"}});
+  node("n2", {{"rack", "r1"}});
+  node("n3", {{"rack", "r2"}});
+  const Topology topology(cluster_, {"rack"});
+  Names racks;
+  for (const Domain& rack : topology.split(topology.everywhere(), 0)) racks.emplace_back(rack.name);
+  EXPECT_EQ(racks, (Names{"r1", "r2", "r3"}));
+}
+
 TEST_F(TopologyTest, NodesWithoutTheLabelAreInNoDomain) {
   node("n1", {{"rack", "r1"}});
   node("n2", {});

@@ -212,6 +212,30 @@ TEST_F(DefaultSpreadTest, AListMayBeStrict) {
       << "what the default counts is not known to hints";
 }
 
+TEST_F(DefaultSpreadTest, NodesWithoutAKeyOfAListScoreNothing) {
+  PodTopologySpreadArgs args;
+  args.is_system_defaulting = false;
+  args.default_constraints = {{.topology_key = "zone", .max_skew = 1, .is_hard = false},
+                              {.topology_key = "rack", .max_skew = 1, .is_hard = false}};
+  use(args);
+  node("a", {{"zone", "a"}, {"rack", "r"}});
+  node("b", {{"zone", "b"}});
+  pods("a", 1);
+  ask("");
+  const auto got = scores({"a", "b"});
+  EXPECT_GT(got[0], 0);
+  EXPECT_EQ(got[1], 0);
+}
+
+TEST_F(DefaultSpreadTest, NodesWithoutAKeyOfTheSystemsDefaultsScoreByTheOthers) {
+  use({});
+  node("a", {{"kubernetes.io/hostname", "a"}, {"topology.kubernetes.io/zone", "z1"}});
+  node("b", {{"kubernetes.io/hostname", "b"}});
+  pods("a", 1);
+  ask("");
+  EXPECT_GT(scores({"b"})[0], 0);
+}
+
 TEST_F(SpreadTest, PoliciesSayWhichNodesAreDomains) {
   node("a", {{"zone", "a"}});
   cluster_.set_node(NodeSample{

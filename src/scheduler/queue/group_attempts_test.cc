@@ -254,8 +254,8 @@ TEST_P(CostOfATree, DecidesHowLongItWaitsForItsNextTurn) {
 INSTANTIATE_TEST_SUITE_P(All, CostOfATree,
                          ::testing::Values(CostCase{250'000 - 8 - 1, 0, seconds{1}},
                                            CostCase{250'000 - 8, 0, seconds{2}},
-                                           CostCase{0, 32 * (250'000 - 8) - 1, seconds{1}},
-                                           CostCase{0, 32 * (250'000 - 8), seconds{2}},
+                                           CostCase{0, 32UL * (250'000 - 8) - 1, seconds{1}},
+                                           CostCase{0, 32UL * (250'000 - 8), seconds{2}},
                                            CostCase{2'250'000 - 8, 0, seconds{10}},
                                            CostCase{2'500'000 - 8, 0, seconds{11}},
                                            CostCase{900'000'000, 0, seconds{11}}));
