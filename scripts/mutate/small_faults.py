@@ -72,7 +72,7 @@ def room_path(room):
 def load(room):
     """What is known of a room: its program, faults, which tests reach each, what became of those that were tried."""
     if not room_path(room).exists():
-        sys.exit(f"{room} is not prepared. Try: small_faults.py prepare {room}")
+        sys.exit(f"{room} has not been tried. Try: ./dev mutate --every {room} --most 50")
     return json.loads(room_path(room).read_text())
 
 
@@ -183,16 +183,19 @@ def digest(name):
 
 def rewritten_now(files):
     """What is rewritten in the tree and has not changed in the checkout since."""
-    return {name for name, entry in files.items() if (ROOT / name).exists() and entry.get("of") == digest(name)}
+    def is_rewritten(name):
+        copy = TREE / name
+        return copy.exists() and copy.read_bytes().startswith(b'#include "small_faults.h"')
+
+    return {name for name, entry in files.items()
+            if (ROOT / name).exists() and entry.get("of") == digest(name) and is_rewritten(name)}
 
 
 def is_prepared(name):
-    path = room_path(name)
-    if not path.exists():
+    if not room_path(name).exists():
         return False
-    faults_since = path.stat().st_mtime
-    sources = [of for source in files_of(name) for of in [source, *headers_of(source)]]
-    changed = [source for source in sources if (ROOT / source).stat().st_mtime > faults_since]
+    rewritten = rewritten_now(load_files())
+    changed = [of for source in files_of(name) for of in [source, *headers_of(source)] if of not in rewritten]
     if changed:
         print(f"changed since {name} was prepared: {' '.join(changed)}")
     return not changed
@@ -378,7 +381,7 @@ def main():
         try_faults(room, options.most, options.seed, options.file)
     elif options.verb == "retry":
         if not is_prepared(name):
-            sys.exit(f"Try the faults as they are now: small_faults.py try {name} --most N")
+            sys.exit(f"Try the faults as they are now: ./dev mutate --every {name} --most 50")
         retry(room, options.tests, options.file)
     else:
         for fault in survivors(room, options.file):
